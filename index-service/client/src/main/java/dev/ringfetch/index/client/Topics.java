@@ -5,6 +5,7 @@ import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexKind;
 import io.grpc.Status;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -209,16 +210,20 @@ public final class Topics {
    * commits of groups for it, where the user may; one that was created later stays.
    *
    * @return whether there was one, or a part of one.
-   * @throws IndexException with ABORTED if other clients create the topic again and again.
+   * @throws IndexException with ABORTED if other clients create the topic again and again, or if
+   *     one that is there again lacks partitions that were dropped: a later topic with fewer, or
+   *     one whose creation took those for its own.
    */
   public boolean delete(String topic) {
-    final Map<String, Long> commits = commitVersions(topic); // before it is found: of no later one
+    final Map<String, Long> commits = new HashMap<>();
+    permitted(
+        () -> commits.putAll(commits().versions(topic))); // before it is found: of no later one
     final Set<Integer> dropped = new HashSet<>();
     for (int round = 0; round < ROUNDS; round++) {
       final SortedMap<Integer, IndexDescription> left = indexes(topic);
       final boolean isThereAgain = round > 0 && left.containsKey(0);
       if (left.isEmpty() || (isThereAgain && left.keySet().containsAll(dropped))) {
-        commits.forEach(commits().index()::removeIf);
+        permitted(() -> commits.forEach(commits().index()::removeIf));
         return round > 0;
       }
       // Without one that was dropped it lacks what its creation adds next, or it has fewer.
@@ -234,15 +239,14 @@ public final class Topics {
     throw unsettled(Operation.DROP, topic);
   }
 
-  /** The commits for a topic, as far as the user may read them. */
-  private Map<String, Long> commitVersions(String topic) {
+  /** Runs a step, unless the user may not. */
+  private static void permitted(Runnable step) {
     try {
-      return commits().versions(topic);
+      step.run();
     } catch (IndexException e) {
       if (e.code() != Status.Code.PERMISSION_DENIED) {
         throw e;
       }
-      return Map.of();
     }
   }
 

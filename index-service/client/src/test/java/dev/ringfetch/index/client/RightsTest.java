@@ -213,9 +213,13 @@ final class RightsTest {
     try (TestServer server =
             serve(
                 "ann " + HASH + " admin:topic.orders.* write:topic.commits",
-                "bob " + HASH + " read:topic.orders.*");
+                "bob " + HASH + " read:topic.orders.*",
+                "eve " + HASH + " admin:topic.new.* read:topic.commits",
+                "joe " + HASH + " admin:topic.new.*");
         IndexClient ann = client(server, "ann");
-        IndexClient bob = client(server, "bob")) {
+        IndexClient bob = client(server, "bob");
+        IndexClient eve = client(server, "eve");
+        IndexClient joe = client(server, "joe")) {
       assertTrue(ann.topics().create("orders", TopicOptions.partitions(2)));
       final List<ByteString> record = List.of(ByteString.copyFromUtf8("record"));
       final long offset = ann.topics().log("orders", 1).append(record).join().offsets().get(0);
@@ -240,6 +244,15 @@ final class RightsTest {
           "user=bob right=write index=topic.commits",
           () -> bob.topics().commits().commit("g", commit));
       assertTrue(ann.topics().delete("orders"));
+      assertEquals(0, ann.topics().commits().index().count());
+      for (final IndexClient user : List.of(eve, joe)) { // who may not remove commits, or read them
+        assertTrue(user.topics().create("new", TopicOptions.partitions(1)));
+        ann.topics()
+            .commits()
+            .commit("g", Map.of(new TopicPartition("new", 0), new TopicCommits.Commit(offset)));
+        assertTrue(user.topics().delete("new"));
+        assertEquals(1, ann.topics().commits().index().count());
+      }
     }
   }
 
