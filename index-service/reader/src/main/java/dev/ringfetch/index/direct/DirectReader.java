@@ -87,7 +87,7 @@ public final class DirectReader implements AutoCloseable {
     this.index = index;
     this.timeoutNs = context.timeout().toNanos();
     this.stub = IndexGrpc.newBlockingStub(channel);
-    this.grant = new IndexGrant(channel, index, context);
+    this.grant = IndexGrant.open(channel, index, context);
   }
 
   /** Opens a reader with the default options. */

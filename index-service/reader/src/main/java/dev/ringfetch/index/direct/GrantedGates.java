@@ -1,5 +1,7 @@
 package dev.ringfetch.index.direct;
 
+import dev.ringfetch.fabric.MemoryFaults;
+import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.index.layout.GatesDescriptor;
 import dev.ringfetch.index.layout.MemberGates;
@@ -89,10 +91,7 @@ final class GrantedGates implements AutoCloseable {
       throw new IOException("no gates: length=" + domain.length(number) + " place=" + place);
     }
     if (domain.capabilities().loadStore()) {
-      if (domain.view(number).getLongAcquire(GatesDescriptor.MAGIC_OFFSET)
-          != GatesDescriptor.MAGIC) {
-        throw new IOException("no gates: another magic number");
-      }
+      checkMagic(domain.view(number));
       return new Reached(
           domain,
           new MemberGates.Member(
@@ -115,6 +114,19 @@ final class GrantedGates implements AutoCloseable {
         domain,
         null,
         new PostedGates.Member(address, domain, process, number, GatesDescriptor.word(place)));
+  }
+
+  private static void checkMagic(MemoryRegion gates) throws IOException {
+    try {
+      final long magic = gates.getLongAcquire(GatesDescriptor.MAGIC_OFFSET);
+      gates.verify();
+      if (magic != GatesDescriptor.MAGIC) {
+        throw new IOException("no gates: another magic number");
+      }
+    } catch (InternalError e) {
+      MemoryFaults.absorb(gates, e);
+      throw new IOException("no gates: another process has truncated the memory", e);
+    }
   }
 
   /** Waits for a posted look, and gives it up when its time is over. */

@@ -30,12 +30,12 @@ final class IndexGrant implements AutoCloseable {
   private final String index;
   private final long timeoutNs;
   private final int cachedNodes;
-  private final Map<String, Fabric> fabrics = new LinkedHashMap<>(); // by name
+  private final Map<String, Fabric> fabrics; // by name
   private final GrantRequests requests; // null if there is no fabric
   private final Supplier<GrantRequest> request = this::request;
   private GrantedIndex granted; // null while reads go by calls
   private GateRequests gates; // of the members, requested or granted; null if none
-  private String obstacle;
+  private final String obstacle; // of the fabrics that are missing; null if none is
   private long renewNs;
 
   /** True if a successor of the server has begun: the next call waits for a connection. */
@@ -45,11 +45,32 @@ final class IndexGrant implements AutoCloseable {
   private long readsBefore; // the present one
   private long turns;
 
-  IndexGrant(Channel channel, String index, DirectContext context) {
+  /**
+   * Creates it; makes no request yet.
+   *
+   * @param fabrics by name, closed with this
+   * @param obstacle the reason why further fabrics are missing; null if none is
+   */
+  IndexGrant(
+      Channel channel,
+      String index,
+      DirectContext context,
+      Map<String, Fabric> fabrics,
+      String obstacle) {
     this.channel = channel;
     this.index = index;
     this.timeoutNs = context.timeout().toNanos();
     this.cachedNodes = context.cachedNodes();
+    this.fabrics = fabrics;
+    this.obstacle = obstacle;
+    final boolean any = !fabrics.isEmpty();
+    this.requests = any ? new GrantRequests(channel, timeoutNs, System::nanoTime) : null;
+  }
+
+  /** Creates it, with the fabrics of the context that can be opened. */
+  static IndexGrant open(Channel channel, String index, DirectContext context) {
+    final Map<String, Fabric> fabrics = new LinkedHashMap<>();
+    String obstacle = null;
     for (final String name : context.fabrics()) {
       try {
         fabrics.put(name, FabricProviders.open(name, context.fabricContext()));
@@ -57,8 +78,7 @@ final class IndexGrant implements AutoCloseable {
         obstacle = obstacle == null ? e.getMessage() : obstacle + "; " + e.getMessage();
       }
     }
-    final boolean any = !fabrics.isEmpty();
-    this.requests = any ? new GrantRequests(channel, timeoutNs, System::nanoTime) : null;
+    return new IndexGrant(channel, index, context, fabrics, obstacle);
   }
 
   /**
@@ -91,23 +111,24 @@ final class IndexGrant implements AutoCloseable {
       }
       return come;
     }
-    if (requests != null && (granted == null || granted.lacksSegment())) {
-      return use(requests.poll(request), deadlineNs);
-    }
-    return requests != null
-        && !granted.outlivesServer()
-        && nowNs - renewNs >= 0
-        && renew(deadlineNs);
+    return requests != null && isDue(nowNs) && ask(deadlineNs);
+  }
+
+  /** Whether a grant is to be requested: the first one, one of a further segment, or a renewal. */
+  private boolean isDue(long nowNs) {
+    return granted == null
+        || granted.lacksSegment()
+        || (!granted.outlivesServer() && nowNs - renewNs >= 0);
   }
 
   /**
-   * Requests the grant anew, as no successor of the server would end it; drops the memory if the
-   * server refuses.
+   * Requests a grant, and uses the answer. If the server refuses, drops the memory unless that
+   * outlives the server: no successor would end the grant.
    */
-  private boolean renew(long deadlineNs) {
+  private boolean ask(long deadlineNs) {
     final long refusals = requests.refusals();
     final boolean come = use(requests.poll(request), deadlineNs);
-    if (granted != null && requests.refusals() != refusals) {
+    if (granted != null && !granted.outlivesServer() && requests.refusals() != refusals) {
       turns++;
       leave();
     }
@@ -150,7 +171,7 @@ final class IndexGrant implements AutoCloseable {
         return true;
       }
     } catch (IOException | RuntimeException e) { // RuntimeException: a bad descriptor
-      refused(grant, e);
+      refused(grant, e.getMessage());
       return true;
     }
     if (granted != null) {
@@ -169,6 +190,7 @@ final class IndexGrant implements AutoCloseable {
   private void connect(GrantResponse grant, long deadlineNs) {
     readsBefore = reads;
     GrantedGates opened = null;
+    String failure = "an error"; // which the caller gets
     try {
       final Fabric fabric = fabrics.get(grant.getFabric());
       if (fabric == null) {
@@ -184,10 +206,14 @@ final class IndexGrant implements AutoCloseable {
               fabric, grant, opened, new GrantedIndex.Limits(connectNs, limitNs, cachedNodes));
       served();
     } catch (IOException | RuntimeException e) { // RuntimeException: a bad descriptor
-      if (opened != null) {
-        opened.close();
+      failure = e.getMessage();
+    } finally {
+      if (granted == null) {
+        if (opened != null) {
+          opened.close();
+        }
+        refused(grant, failure);
       }
-      refused(grant, e);
     }
   }
 
@@ -196,10 +222,10 @@ final class IndexGrant implements AutoCloseable {
     renewNs = System.nanoTime() + RENEWAL_NS;
   }
 
-  private void refused(GrantResponse grant, Exception reason) {
+  private void refused(GrantResponse grant, String reason) {
     leave();
     requests.release(grant.getToken(), GrantedIndex.leader(grant));
-    requests.refused(reason.getMessage());
+    requests.refused(reason);
   }
 
   /** The memory of the index; null while reads go by calls. */

@@ -54,6 +54,12 @@ final class CardDomain implements RemoteDomain {
 
   boolean closed;
 
+  /** Loads reach the memory, too. */
+  boolean mapped;
+
+  /** Why no segment can be attached; null if they can. */
+  Error broken;
+
   /** Is run behind each batch. */
   Runnable loaded = () -> {};
 
@@ -63,12 +69,16 @@ final class CardDomain implements RemoteDomain {
 
   /** Creates it with a segment of another length. */
   CardDomain(int length) {
-    segment = new DirectRegion(length);
+    this(new DirectRegion(length));
+  }
+
+  CardDomain(DirectRegion segment) {
+    this.segment = segment;
   }
 
   @Override
   public FabricCapabilities capabilities() {
-    return new FabricCapabilities(WriteOrder.NONE, ReadAtomicity.NONE, false, 0);
+    return new FabricCapabilities(WriteOrder.NONE, ReadAtomicity.NONE, mapped, 0);
   }
 
   @Override
@@ -78,6 +88,9 @@ final class CardDomain implements RemoteDomain {
 
   @Override
   public int attach(byte[] segmentDescriptor) {
+    if (broken != null) {
+      throw broken;
+    }
     return 0;
   }
 
@@ -93,7 +106,10 @@ final class CardDomain implements RemoteDomain {
 
   @Override
   public MemoryRegion view(int number) {
-    throw new IllegalStateException("segment=" + number);
+    if (!mapped) {
+      throw new IllegalStateException("segment=" + number);
+    }
+    return number == GATE ? gate : segment;
   }
 
   @Override

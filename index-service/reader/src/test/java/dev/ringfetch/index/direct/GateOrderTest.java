@@ -2,6 +2,7 @@ package dev.ringfetch.index.direct;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -13,6 +14,8 @@ import dev.ringfetch.index.layout.MemberGates;
 import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.SegmentReads;
+import dev.ringfetch.index.v1.GateMember;
+import dev.ringfetch.index.v1.GateResponse;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.ScanRequest;
 import java.io.IOException;
@@ -176,5 +179,31 @@ final class GateOrderTest {
     move(1, EPOCH + 1);
     assertEquals(ReadResult.FOUND, reader.get(tree.key(1), found), "a later part of one read");
     assertFalse(looks.wereOpen());
+  }
+
+  /** Its page may be gone: what was loaded is no number then, and the error comes later. */
+  @Test
+  void truncatedGatesAreNotReached() {
+    final boolean[] isPending = {true};
+    final DirectRegion truncated =
+        new DirectRegion(GatesDescriptor.LENGTH) {
+          @Override
+          public void verify() {
+            if (isPending[0]) {
+              isPending[0] = false;
+              throw new InternalError("a page is gone");
+            }
+          }
+        };
+    truncated.putLong(GatesDescriptor.MAGIC_OFFSET, GatesDescriptor.MAGIC);
+    final CardDomain member = new CardDomain(truncated);
+    member.mapped = true;
+    final GateResponse granted = GateResponse.newBuilder().setPlace(PLACE).build();
+    final GateMember named = GateMember.getDefaultInstance();
+    final IOException refused =
+        assertThrows(
+            IOException.class, () -> GrantedGates.reach(member, named, granted, 1_000_000_000));
+    assertEquals("no gates: another process has truncated the memory", refused.getMessage());
+    assertFalse(isPending[0]);
   }
 }

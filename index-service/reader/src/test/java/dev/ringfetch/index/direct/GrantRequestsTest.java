@@ -9,14 +9,7 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.GrantRequest;
 import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.ReleaseRequest;
-import io.grpc.CallOptions;
-import io.grpc.Channel;
-import io.grpc.ClientCall;
-import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -37,7 +30,7 @@ class GrantRequestsTest {
     nowNs += 1_000_000 * MS;
     assertNull(requests.poll(() -> REQUEST));
     assertEquals(1, channel.calls.size());
-    channel.answer(0);
+    channel.answer(0, GRANT);
     assertEquals(GRANT, requests.poll(() -> REQUEST));
   }
 
@@ -61,7 +54,7 @@ class GrantRequestsTest {
   @Test
   void grantThatHasEndedIsAskedForAtOnce() {
     assertNull(requests.poll(() -> REQUEST));
-    channel.answer(0);
+    channel.answer(0, GRANT);
     assertEquals(GRANT, requests.poll(() -> REQUEST));
     requests.served();
     assertNull(requests.poll(() -> REQUEST));
@@ -112,63 +105,5 @@ class GrantRequestsTest {
     assertEquals(
         ReleaseRequest.newBuilder().setToken(token(request)).build(),
         channel.calls.get(release).message);
-  }
-
-  /** Keeps each call until the test answers it. */
-  private static final class FakeChannel extends Channel {
-    private final List<FakeCall> calls = new ArrayList<>();
-
-    void answer(int number) {
-      calls.get(number).listener.onMessage(GRANT);
-      calls.get(number).listener.onClose(Status.OK, new Metadata());
-    }
-
-    void refuse(int number) {
-      end(number, Status.NOT_FOUND.withDescription("none"));
-    }
-
-    void end(int number, Status status) {
-      calls.get(number).listener.onClose(status, new Metadata());
-    }
-
-    @Override
-    @SuppressWarnings("unchecked") // of two methods, whose messages it does not look at
-    public <Q, R> ClientCall<Q, R> newCall(MethodDescriptor<Q, R> method, CallOptions options) {
-      final FakeCall call = new FakeCall();
-      calls.add(call);
-      return (ClientCall<Q, R>) call;
-    }
-
-    @Override
-    public String authority() {
-      return "fake";
-    }
-  }
-
-  private static final class FakeCall extends ClientCall<Object, Object> {
-    private Listener<Object> listener;
-    private Object message;
-    private boolean cancelled;
-
-    @Override
-    public void start(Listener<Object> listener, Metadata headers) {
-      this.listener = listener;
-    }
-
-    @Override
-    public void request(int count) {}
-
-    @Override
-    public void cancel(String message, Throwable cause) {
-      cancelled = true;
-    }
-
-    @Override
-    public void halfClose() {}
-
-    @Override
-    public void sendMessage(Object message) {
-      this.message = message;
-    }
   }
 }
