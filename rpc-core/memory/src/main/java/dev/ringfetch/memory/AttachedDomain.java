@@ -6,7 +6,9 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.memory.v1.GrantResponse;
 import java.io.IOException;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +21,11 @@ final class AttachedDomain implements AutoCloseable {
   private final AtomicLong workRequests = new AtomicLong();
   private volatile boolean closed;
 
-  /** Segments of the reads that are in use; those of readers that were dropped go by themselves. */
+  /** Numbers of the segments that are attached. */
+  @GuardedBy("this")
+  private final Set<Integer> attached = new HashSet<>();
+
+  /** Segments of the reads that are in use; reads that were dropped go by themselves. */
   @GuardedBy("this")
   private final Map<RegionReads, Integer> segments = new WeakHashMap<>();
 
@@ -49,7 +55,9 @@ final class AttachedDomain implements AutoCloseable {
    * @throws IOException when the segment cannot be reached or has another length.
    */
   synchronized RegionReads reads(GrantResponse grant, int length) throws IOException {
+    detachUnused();
     final int segment = domain.attach(grant.getSegment().toByteArray());
+    attached.add(segment);
     final RegionReads reads;
     if (domain.capabilities().loadStore()) {
       reads = new MappedReads(domain.view(segment), this::isOpen);
@@ -58,21 +66,28 @@ final class AttachedDomain implements AutoCloseable {
       reads = new PostedReads(domain, scratch, workRequests, segment, timeoutNs / 2);
     }
     segments.put(reads, segment);
-    final long attached = domain.length(segment);
-    if (attached != length) {
+    final long present = domain.length(segment);
+    if (present != length) {
       release(reads);
       throw new IOException(
-          "segment has another length: length=" + attached + " expected=" + length);
+          "segment has another length: length=" + present + " expected=" + length);
     }
     return reads;
   }
 
   /** Detaches the segment of reads that are used no more, unless others use it. */
   synchronized void release(RegionReads reads) {
-    final Integer segment = segments.remove(reads);
-    if (segment != null && !segments.containsValue(segment)) {
-      domain.detach(segment);
-    }
+    segments.remove(reads);
+    detachUnused();
+  }
+
+  /** Detaches the segments whose last readers were released or dropped. */
+  @GuardedBy("this")
+  private void detachUnused() {
+    final Set<Integer> unused = new HashSet<>(attached);
+    segments.values().forEach(unused::remove);
+    unused.forEach(domain::detach);
+    attached.removeAll(unused);
   }
 
   /** Notes the end of the attachment: nothing is granted any more. */

@@ -3,6 +3,7 @@ package dev.ringfetch.memory;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.memory.v1.AttachRequest;
 import dev.ringfetch.memory.v1.AttachResponse;
 import dev.ringfetch.memory.v1.FabricHint;
@@ -127,18 +128,24 @@ final class Attachment implements AutoCloseable {
    * without the monitor: they may take locks with which gRPC calls back.
    */
   private void begin(Attempt begun) {
+    String failure = "an error"; // which the caller gets
     try {
       begun.start();
+      failure = null;
     } catch (RuntimeException e) { // of the channel, its interceptors, or a fabric
-      begun.ended("cannot attach: " + e, false);
+      failure = e.toString();
+    } finally {
+      if (failure != null) {
+        begun.ended("cannot attach: " + failure, false);
+      }
+      if (isLeft(begun)) { // it failed, or this was closed meanwhile
+        cancel(begun);
+      }
     }
-    final boolean isLeft;
-    synchronized (this) {
-      isLeft = attempt != begun;
-    }
-    if (isLeft) { // it failed, or this was closed meanwhile
-      cancel(begun);
-    }
+  }
+
+  private synchronized boolean isLeft(Attempt begun) {
+    return attempt != begun;
   }
 
   private static void cancel(@Nullable Attempt left) {
@@ -149,36 +156,40 @@ final class Attachment implements AutoCloseable {
 
   /** Connects, without the monitor: that may take round trips, and callbacks need it. */
   private @Nullable AttachedDomain connect(Attempt answered) {
-    AttachedDomain connected = null;
-    String failure = null;
+    RemoteDomain connected = null;
+    AttachedDomain attached = null;
+    String failure = "an error"; // which the caller gets
     try {
       final AttachResponse response = answered.response;
       connected =
-          new AttachedDomain(
-              fabric(response.getFabric())
-                  .connectDomain(
-                      response.getDomain().toByteArray(), answered.token.toByteArray(), timeoutNs),
-              answered.token,
-              timeoutNs);
+          fabric(response.getFabric())
+              .connectDomain(
+                  response.getDomain().toByteArray(), answered.token.toByteArray(), timeoutNs);
+      attached = attached(answered, new AttachedDomain(connected, answered.token, timeoutNs));
     } catch (IOException | RuntimeException e) { // RuntimeException: a bad descriptor
       failure = String.valueOf(e.getMessage());
-    }
-    synchronized (this) {
-      if (attempt == answered) {
-        if (failure == null) {
-          domain = connected;
-          delayNs = FIRST_DELAY_NS;
-          notifyAll();
-          return connected;
+    } finally {
+      if (attached == null) {
+        answered.ended(failure, true);
+        cancel(answered);
+        if (connected != null) {
+          connected.close();
         }
-        leave(failure, true);
       }
     }
-    cancel(answered);
-    if (connected != null) { // the stream has ended meanwhile
-      connected.close();
+    return attached;
+  }
+
+  /** Returns the domain, which is used from now on; null if the stream has ended meanwhile. */
+  private synchronized @Nullable AttachedDomain attached(
+      Attempt answered, AttachedDomain connected) {
+    if (attempt != answered) {
+      return null;
     }
-    return null;
+    domain = connected;
+    delayNs = FIRST_DELAY_NS;
+    notifyAll();
+    return connected;
   }
 
   private Fabric fabric(String name) throws IOException {

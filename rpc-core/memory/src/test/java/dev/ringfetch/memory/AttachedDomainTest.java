@@ -15,6 +15,7 @@ import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.Timeline;
 import dev.ringfetch.memory.v1.GrantResponse;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -31,19 +32,19 @@ class AttachedDomainTest {
 
   private final List<String> calls = new ArrayList<>(); // of the domain's methods, by name
   private final List<Object> workRequests = new ArrayList<>(); // of its READs
+  private Domain owner;
   private DomainSegment segment;
 
   private AttachedDomain attach(boolean loadStore) throws IOException {
     final SimNetwork network =
         new SimNetwork(new Timeline(1), new SimContext().loadStore(loadStore));
-    final SimFabric owner = network.open();
     final SimFabric client = network.open();
-    final Domain domain = owner.openDomain(new DomainContext());
-    segment = domain.grow(LENGTH);
+    owner = network.open().openDomain(new DomainContext());
+    segment = owner.grow(LENGTH);
     final byte[] token = new byte[16];
-    domain.admit(client.hint(), token);
+    owner.admit(client.hint(), token);
     final RemoteDomain connected =
-        counted(Fabric.class, client, calls).connectDomain(domain.descriptor(), token, 0);
+        counted(Fabric.class, client, calls).connectDomain(owner.descriptor(), token, 0);
     final RemoteDomain remote =
         seen(
             RemoteDomain.class,
@@ -62,7 +63,7 @@ class AttachedDomainTest {
   }
 
   /** Shows the names of the methods that are called, with their arguments. */
-  private static <T> T seen(Class<T> type, T target, BiConsumer<String, Object[]> observer) {
+  static <T> T seen(Class<T> type, T target, BiConsumer<String, Object[]> observer) {
     return type.cast(
         Proxy.newProxyInstance(
             type.getClassLoader(),
@@ -127,6 +128,27 @@ class AttachedDomainTest {
       assertEquals(0, second.load(0), "still attached");
       domain.release(second);
       assertEquals(1, count("detach"));
+    }
+  }
+
+  /** A program that reads names which come and go need not close its readers. */
+  @Test
+  void segmentOfADroppedReaderIsDetachedBeforeTheNextIsAttached() throws Exception {
+    for (final boolean loadStore : new boolean[] {true, false}) {
+      final AttachedDomain domain = attach(loadStore);
+      final RegionReads kept = domain.reads(grant(), LENGTH);
+      segment = owner.grow(LENGTH);
+      final WeakReference<RegionReads> dropped = new WeakReference<>(domain.reads(grant(), LENGTH));
+      while (dropped.get() != null) {
+        System.gc();
+        Thread.sleep(1);
+      }
+      segment = owner.grow(LENGTH);
+      calls.clear();
+      final RegionReads next = domain.reads(grant(), LENGTH);
+      assertEquals("detach", calls.get(0));
+      assertEquals(1, count("detach"));
+      assertEquals(0, kept.load(0) + next.load(0), "still attached");
     }
   }
 

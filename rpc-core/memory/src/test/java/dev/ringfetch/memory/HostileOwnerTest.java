@@ -219,6 +219,62 @@ class HostileOwnerTest implements SharedMemoryGrpc.AsyncService {
     }
   }
 
+  /** The caller gets them, and the client attaches all the same. */
+  @Test
+  void errorsWhileItAttachesEndTheAttempt() throws Exception {
+    write(11);
+    final AtomicInteger attempts = new AtomicInteger();
+    final AtomicInteger connections = new AtomicInteger();
+    final AtomicInteger cancellations = new AtomicInteger();
+    final ClientInterceptor failing =
+        new ClientInterceptor() {
+          @Override
+          public <Q, R> ClientCall<Q, R> interceptCall(
+              MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+            if (attempts.incrementAndGet() == 1) { // before there is a client
+              throw new IllegalStateException("no call now");
+            }
+            if (attempts.get() == 2) {
+              throw new LinkageError("no call");
+            }
+            return new SimpleForwardingClientCall<>(next.newCall(method, options)) {
+              @Override
+              public void cancel(String message, Throwable cause) {
+                cancellations.incrementAndGet();
+                super.cancel(message, cause);
+              }
+            };
+          }
+        };
+    final Fabric fabric =
+        AttachedDomainTest.seen(
+            Fabric.class,
+            network.open(),
+            (method, arguments) -> {
+              if (method.equals("connectDomain") && connections.incrementAndGet() == 1) {
+                throw new LinkageError("no connection");
+              }
+            });
+    try (Memory memory =
+        Memory.connect(
+            ClientInterceptors.intercept(channel, failing), new MemoryContext(), List.of(fabric))) {
+      final Duration limit = Duration.ofSeconds(30);
+      assertEquals(
+          "no call",
+          assertThrows(LinkageError.class, () -> memory.awaitAttached(limit)).getMessage());
+      assertEquals("cannot attach: an error", memory.obstacle().orElseThrow());
+      assertEquals(
+          "no connection",
+          assertThrows(LinkageError.class, () -> memory.awaitAttached(limit)).getMessage());
+      assertEquals("an error", memory.obstacle().orElseThrow());
+      assertEquals(1, cancellations.get());
+      while (!memory.awaitAttached(limit)) {
+        Thread.sleep(1);
+      }
+      assertEquals(11, memory.value("ibm", Words.CODEC).get().version());
+    }
+  }
+
   /** A client that is closed while it begins to attach leaves no stream behind. */
   @Test
   void closedWhileItAttaches() {
