@@ -72,6 +72,7 @@ final class MoveReader {
               pieces.region(planned[i]).getLongAcquire(pieces.offset(planned[i])));
       final long made = moves[i] - search.movesSeen[i];
       if (made < 0 || made > SpatialDescriptor.LINES) {
+        search.doubtful = search.first + i;
         return Look.BEGIN_AGAIN;
       }
     }
@@ -109,6 +110,7 @@ final class MoveReader {
       while (read < count && search.movesSeen[i] < moves[i]) {
         final long number = search.movesSeen[i] + 1;
         if (!copy(planned[read++], search.rings[i], number) || !add(search, search.first + i)) {
+          search.doubtful = search.first + i;
           return false;
         }
         search.movesSeen[i] = number;

@@ -44,7 +44,7 @@ public final class SpatialReader extends HashReader {
   /** Limit of the reads of one node without a result, which an owner's stores may cause. */
   private static final int MAX_READS = 64;
 
-  /** Limit of new beginnings of a group in one step. */
+  /** Limit of new beginnings of a group without a new entry: each further one is undecided. */
   private static final int MAX_RESTARTS = 4;
 
   /** Limit of the rounds of moves of a group: others may move on and on. */
@@ -101,7 +101,6 @@ public final class SpatialReader extends HashReader {
   private long[] deadlines = new long[TOGETHER];
 
   private byte[] image = copy; // of the node that is visited
-  private int restarts;
   private int batches; // since the last look at the moves
 
   /**
@@ -132,7 +131,6 @@ public final class SpatialReader extends HashReader {
     try {
       pieces.begin();
       search.begin(location);
-      restarts = 0;
       Arrays.fill(clocks, 0);
       final ReadResult result = advance(search, sink);
       pieces.verify();
@@ -209,6 +207,7 @@ public final class SpatialReader extends HashReader {
       }
       if (isRound && ++search.rounds > MAX_ROUNDS) {
         search.rounds = 0;
+        search.inVain++;
         return ReadResult.UNDECIDED;
       }
     }
@@ -243,9 +242,10 @@ public final class SpatialReader extends HashReader {
   private ReadResult readNodes(SpatialSearch search) {
     pieces.beginBatch();
     for (int i = 0; i < batch.size(); i++) {
-      final long address = batch.get(i).address();
+      final SearchNode node = batch.get(i);
+      final long address = node.address();
       if (address <= 0 || (address & (SpatialNodeDescriptor.LENGTH - 1)) != 0) {
-        return restart(search);
+        return restart(search, node);
       }
       planned[i] = pieces.add(address, SpatialNodeDescriptor.LENGTH);
     }
@@ -259,12 +259,12 @@ public final class SpatialReader extends HashReader {
       final SearchNode node = batch.get(i);
       if (!load(planned[i], node)) {
         if (node.reads() == MAX_READS) {
-          return restart(search);
+          return restart(search, node);
         }
         search.frontier.add(node.again());
         isTorn = true;
       } else if (!isExpected(node)) {
-        return restart(search);
+        return restart(search, node);
       } else {
         take(search, node);
       }
@@ -448,6 +448,7 @@ public final class SpatialReader extends HashReader {
   /** Has a leaf read again; false if that was done too often. */
   private static boolean readAgain(SpatialSearch search, SearchLeaf leaf) {
     if (leaf.node.reads() == MAX_READS) {
+      search.doubtful = leaf.node.partition();
       return false;
     }
     if (!leaf.isStale) {
@@ -519,8 +520,14 @@ public final class SpatialReader extends HashReader {
     return null;
   }
 
+  /** Begins the group again, as a node is not what it should be. */
+  private ReadResult restart(SpatialSearch search, SearchNode node) {
+    search.doubtful = node.partition();
+    return restart(search);
+  }
+
   private ReadResult restart(SpatialSearch search) {
     search.restart();
-    return ++restarts <= MAX_RESTARTS ? null : ReadResult.UNDECIDED;
+    return search.inVain <= MAX_RESTARTS ? null : ReadResult.UNDECIDED;
   }
 }

@@ -77,6 +77,12 @@ public final class SpatialSearch {
   /** Rounds of moves that were found when all else was visited. */
   int rounds;
 
+  /** New beginnings of the group, and limits of rounds that were reached, since the last new id. */
+  int inVain;
+
+  /** The partition at which the step could not decide; negative if that is not known. */
+  int doubtful = -1;
+
   private int movesWaiting;
   private int visits;
   private long repeats;
@@ -87,9 +93,28 @@ public final class SpatialSearch {
     frontier = query.isNear() ? new PriorityQueue<>() : Collections.asLifoQueue(new ArrayDeque<>());
   }
 
-  /** A partition that is searched, or the first one; not after the end of the search. */
-  public int partition() {
-    return first;
+  /**
+   * Whether the search comes farther: since its last new entry the group has not begun again, and
+   * no limit of rounds was reached.
+   */
+  public boolean isAdvancing() {
+    return inVain == 0;
+  }
+
+  /** How many partitions may be the one at which the last step could not decide. */
+  public int doubts(int partitions) {
+    return doubtful >= 0 ? 1 : Math.min(GROUP, partitions - first);
+  }
+
+  /**
+   * The partition at which the last step could not decide; if that is not known, those that may be
+   * it by turns. Not after the end of the search.
+   *
+   * @param turn any number, the next one at the next time
+   * @param partitions of the index
+   */
+  public int doubtful(int turn, int partitions) {
+    return doubtful >= 0 ? doubtful : first + turn % doubts(partitions);
   }
 
   /**
@@ -98,11 +123,14 @@ public final class SpatialSearch {
    * then are in no queue.
    */
   void begin(HashLocation at) {
-    if (isInStep || !at.equals(location)) {
+    if (isInStep) {
       restart();
-      location = at;
+    } else if (!at.equals(location)) {
+      clear();
     }
+    location = at;
     isInStep = true;
+    doubtful = -1;
   }
 
   /** Ends a step: all that is left of the search is in its queues. */
@@ -160,11 +188,17 @@ public final class SpatialSearch {
     given.clear();
     visits = 0;
     rounds = 0;
-    restart();
+    inVain = 0;
+    clear();
   }
 
-  /** Begins the group again; entries that were given do not come again. */
+  /** Begins the group again, in vain so far; entries that were given do not come again. */
   void restart() {
+    inVain++;
+    clear();
+  }
+
+  private void clear() {
     isBegun = false;
     frontier.clear();
     moves.forEach(Queue::clear);
@@ -214,6 +248,7 @@ public final class SpatialSearch {
   /** Notes that an entry is given; false if its id was given before. */
   boolean give(byte[] bytes, int offset, int length) {
     final boolean isNew = given.add(bytes, offset, length);
+    inVain = isNew ? 0 : inVain;
     repeats += isNew ? 0 : 1;
     return isNew;
   }

@@ -29,12 +29,19 @@ record BoxReading(ServedIndex index, SpatialSearch search, @Nullable EntryFilter
   }
 
   @Override
-  public ByteString doubtfulKey(int count) {
-    return count == CHECKED ? ByteString.EMPTY : ANY;
+  public boolean isAdvancing() {
+    return search.isAdvancing();
   }
 
   @Override
-  public Partition doubtful() {
-    return index.partition(search.partition());
+  public ByteString doubtfulKey(int count) {
+    return count >= CHECKED && count < CHECKED + search.doubts(index.partitions())
+        ? ByteString.EMPTY
+        : ANY;
+  }
+
+  @Override
+  public Partition doubtful(int count) {
+    return index.partition(search.doubtful(count, index.partitions()));
   }
 }

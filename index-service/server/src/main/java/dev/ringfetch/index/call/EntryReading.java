@@ -19,6 +19,9 @@ interface EntryReading {
   /** Reads on: FOUND if the sink has enough for the moment, ABSENT if no entry is left. */
   ReadResult read(ServedIndex.LocalReader reader, EntrySink sink);
 
+  /** Whether the last read came farther: it was not one of what had been read before, again. */
+  boolean isAdvancing();
+
   /**
    * The key that the owner reads at the place where the reader could not decide.
    *
@@ -26,6 +29,6 @@ interface EntryReading {
    */
   ByteString doubtfulKey(int count);
 
-  /** The partition of that place. */
-  Partition doubtful();
+  /** The partition of that place, or one that may be it. */
+  Partition doubtful(int count);
 }

@@ -242,7 +242,7 @@ final class KernelCall implements KernelReader {
           throw stopped(
               Status.UNAVAILABLE.withDescription("the index kept changing while it was read"));
         }
-        ask(reading.doubtful(), reading.doubtfulKey(asked));
+        ask(reading.doubtful(asked), reading.doubtfulKey(asked));
       }
     }
   }

@@ -29,13 +29,18 @@ record RangeReading(ServedIndex index, ScanCursor cursor, @Nullable EntryFilter 
   }
 
   @Override
+  public boolean isAdvancing() {
+    return true;
+  }
+
+  @Override
   public ByteString doubtfulKey(int count) {
     final ByteString place = cursor.place();
     return place.isEmpty() && cursor.isReverse() ? LAST_KEY : place;
   }
 
   @Override
-  public Partition doubtful() {
-    return index.partition(doubtfulKey(1));
+  public Partition doubtful(int count) {
+    return index.partition(doubtfulKey(count));
   }
 }

@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * @param <T> type of the response.
  */
 abstract class SteppedCall<T> implements EntrySink {
-  /** How often the owner is asked without an entry in between. */
+  /** How often the owner is asked while the reading does not advance. */
   private static final int MAX_ASKED = 100;
 
   /** Entries that a step passes by: their deadlines have come, or they are not of the filter. */
@@ -185,7 +185,7 @@ abstract class SteppedCall<T> implements EntrySink {
     final ReadResult result = read();
     return switch (result) {
       case FOUND, ABSENT -> {
-        asked = 0;
+        asked = reading.isAdvancing() ? 0 : asked;
         yield stepped(result == ReadResult.ABSENT);
       }
       case CLOSED -> fail(Outcomes.closed(index));
@@ -211,7 +211,7 @@ abstract class SteppedCall<T> implements EntrySink {
     asking = true;
     answer = null;
     final int refused =
-        reading.doubtful().submit(new Write(this::answered).read(reading.doubtfulKey(asked)));
+        reading.doubtful(asked).submit(new Write(this::answered).read(reading.doubtfulKey(asked)));
     if (refused != 0) {
       asking = false;
       return fail(calls.outcomes().status(index, refused));

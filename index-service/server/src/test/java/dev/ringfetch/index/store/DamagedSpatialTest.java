@@ -1,14 +1,18 @@
 package dev.ringfetch.index.store;
 
+import static java.util.stream.Collectors.toSet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.MappedRegion;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.layout.EntrySink;
+import dev.ringfetch.index.layout.GroupDescriptor;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.Reads;
 import dev.ringfetch.index.layout.SpatialDescriptor;
@@ -34,12 +38,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -52,6 +59,10 @@ class DamagedSpatialTest {
   private static final int SEGMENT_LENGTH = 64 << 10;
   private static final int SEGMENTS = 64;
   private static final int ENTRIES = 400;
+
+  /** Partitions that are searched together. */
+  private static final int GROUP = 16;
+
   private static final int WORLDS = 30;
   private static final double[] ALL = {-1, -1, 200, 200};
 
@@ -61,7 +72,7 @@ class DamagedSpatialTest {
   private MemoryRegion gate = Memories.openGate();
   private StoreMemory memory;
   private SpatialIndex index;
-  private Partition partition;
+  private Partition[] partitions;
 
   @TempDir Path directory;
 
@@ -72,10 +83,10 @@ class DamagedSpatialTest {
   }
 
   private void open(StoreMemory.SegmentSource source) {
-    open(source, ENTRIES);
+    open(source, ENTRIES, 1);
   }
 
-  private void open(StoreMemory.SegmentSource source, int entries) {
+  private void open(StoreMemory.SegmentSource source, int entries, int count) {
     regions.clear();
     expected.clear();
     memory =
@@ -83,10 +94,13 @@ class DamagedSpatialTest {
             Memories.context(SEGMENT_LENGTH, (long) SEGMENTS * SEGMENT_LENGTH)
                 .gate(gate, 0)
                 .segmentSource(Memories.noting(regions, source)));
-    index = new SpatialIndex(memory, 1, 5);
+    index = new SpatialIndex(memory, count, 5);
     index.complete();
-    partition =
-        new Partition(index.partition(0), new ImmediateLog(0), 8, error -> {}, Handover.never());
+    partitions = new Partition[count];
+    for (int i = 0; i < count; i++) {
+      partitions[i] =
+          new Partition(index.partition(i), new ImmediateLog(0), 8, error -> {}, Handover.never());
+    }
     for (int i = 0; i < entries; i++) {
       put(i);
     }
@@ -97,7 +111,7 @@ class DamagedSpatialTest {
   }
 
   private Write submit(Write write) {
-    assertEquals(0, partition.submit(write));
+    assertEquals(0, partitions[index.partitionOf(write.key())].submit(write));
     return write;
   }
 
@@ -217,6 +231,99 @@ class DamagedSpatialTest {
     }
   }
 
+  /** A sink that wants all, and changes a word before each visit of nodes. */
+  private static EntrySink storing(Set<ByteString> ids, SpatialSearch search, Runnable store) {
+    return new EntrySink() {
+      @Override
+      public boolean take(
+          byte[] array, int key, int keyLength, int valueLength, long of, long deadline) {
+        assertTrue(ids.add(ByteString.copyFrom(array, key, keyLength)), "twice");
+        assertTrue(search.isAdvancing());
+        return true;
+      }
+
+      @Override
+      public boolean passes() {
+        store.run();
+        return true;
+      }
+    };
+  }
+
+  /** A search that cannot decide says at which partition, and goes on when that can be read. */
+  @ParameterizedTest
+  @CsvSource({"2, false", "20, false", "2, true", "20, true"})
+  void undecidedSearchNamesThePartition(int damaged, boolean posted) {
+    final int count = 2 * GROUP;
+    open(DirectRegion::new, ENTRIES, count);
+    final long head = index.location().root() + SpatialDescriptor.head(damaged, count);
+    final long root =
+        memory.region(head).getLong(memory.offset(head) + SpatialDescriptor.ROOT_OFFSET);
+    final byte[] image = new byte[SpatialNodeDescriptor.COPY_LENGTH];
+    memory
+        .region(root)
+        .getBytes(
+            memory.offset(root), image, BlockDescriptor.COPY_OFFSET, SpatialNodeDescriptor.LENGTH);
+    assertEquals(0, SpatialNodeDescriptor.level(image));
+    final long block = GroupDescriptor.address(SpatialNodeDescriptor.target(image, 0));
+    final long moves = head + SpatialDescriptor.MOVES_OFFSET;
+    final Set<ByteString> ids = new HashSet<>();
+    final SpatialSearch search = new SpatialSearch(SpatialQuery.intersecting(ALL));
+    final SpatialReader reader = reader(posted);
+    assertTrue(search.isAdvancing());
+
+    for (final long place : new long[] {root, block}) {
+      final long word = memory.region(place).getLong(memory.offset(place));
+      memory.region(place).putLong(memory.offset(place), ~word);
+      for (int i = 0; i < 3; i++) {
+        assertIsAt(damaged, search, reader.search(search, storing(ids, search, () -> {})));
+      }
+      memory.region(place).putLong(memory.offset(place), word);
+    }
+    // moves that have no records, or too many of them
+    for (final int more : new int[] {1, 2 * SpatialDescriptor.LINES}) {
+      final long word = memory.region(moves).getLong(memory.offset(moves));
+      assertEquals(0, word);
+      final long[] made = {0};
+      final EntrySink sink =
+          storing(
+              ids,
+              search,
+              () -> {
+                made[0] += more;
+                memory
+                    .region(moves)
+                    .putLong(memory.offset(moves), SpatialDescriptor.moves(made[0], false));
+              });
+      assertIsAt(damaged, search, reader.search(search, sink));
+      memory.region(moves).putLong(memory.offset(moves), word);
+    }
+    assertEquals(ReadResult.ABSENT, reader.search(search, storing(ids, search, () -> {})));
+    assertEquals(expected.keySet(), ids);
+
+    // a head that names a root where no memory is: the reads of several partitions fail together
+    memory.region(root).putLong(memory.offset(root), 0);
+    final SpatialSearch another = new SpatialSearch(SpatialQuery.intersecting(ALL));
+    ids.clear();
+    assertIsAt(damaged, another, reader.search(another, storing(ids, another, () -> {})));
+    memory.region(head).putLong(memory.offset(head) + SpatialDescriptor.ROOT_OFFSET, 1L << 49);
+    assertEquals(ReadResult.UNDECIDED, reader.search(another, storing(ids, another, () -> {})));
+    assertEquals(GROUP, another.doubts(count));
+    final Set<Integer> asked = new TreeSet<>();
+    for (int turn = 50; turn < 50 + GROUP; turn++) {
+      asked.add(another.doubtful(turn, count));
+    }
+    final int first = damaged / GROUP * GROUP;
+    assertEquals(IntStream.range(first, first + GROUP).boxed().collect(toSet()), asked);
+  }
+
+  private static void assertIsAt(int damaged, SpatialSearch search, ReadResult result) {
+    assertEquals(ReadResult.UNDECIDED, result);
+    assertEquals(1, search.doubts(2 * GROUP));
+    assertEquals(damaged, search.doubtful(1, 2 * GROUP));
+    assertFalse(search.isAdvancing());
+  }
+
   /**
    * A fault at any load, of which the reader learns at once or late, ends a step. Another reader,
    * whose memory is there, goes on: nothing is missing, not even what moves meanwhile.
@@ -227,7 +334,7 @@ class DamagedSpatialTest {
     final int entries = 3 * SpatialNodeDescriptor.CAPACITY;
     boolean isFaulty = true;
     for (int load = 1; isFaulty; load++) {
-      open(DirectRegion::new, entries);
+      open(DirectRegion::new, entries, 1);
       final FaultyReads reads = new FaultyReads(memory.newReads(), load, isLate);
       final Set<ByteString> ids = new HashSet<>();
       final EntrySink sink =
@@ -260,11 +367,30 @@ class DamagedSpatialTest {
       ReadResult result = new SpatialReader(reads, index.location(), 16).search(search, sink);
       isFaulty = reads.hasFailed;
       assertEquals(isFaulty ? ReadResult.LOST : ReadResult.ABSENT, result);
+      if (isFaulty) {
+        assertEquals(ReadResult.FOUND, reader(false).search(search, STOPPING));
+        assertFalse(search.isAdvancing(), "load=" + load);
+      }
       result = reader(false).search(search, sink);
       assertEquals(ReadResult.ABSENT, result);
       assertEquals(expected.keySet(), ids, "load=" + load + " seed=" + SEED);
     }
   }
+
+  /** A sink that ends a step before it visits a node. */
+  private static final EntrySink STOPPING =
+      new EntrySink() {
+        @Override
+        public boolean take(
+            byte[] array, int key, int keyLength, int valueLength, long of, long deadline) {
+          throw new AssertionError("an entry that was not read");
+        }
+
+        @Override
+        public boolean passes() {
+          return false;
+        }
+      };
 
   /** Reads of memory of which some, from a load on, is not there until the reader learns of it. */
   private static final class FaultyReads implements Reads {

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.store;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -532,6 +533,7 @@ class InterleavedSpatialTest {
       } while (result == ReadResult.FOUND);
       assertEquals(ReadResult.UNDECIDED, result);
       assertTrue(looks[0] > 64 && looks[0] < 70, "looks=" + looks[0]);
+      assertFalse(search.isAdvancing());
       isMoving[0] = false;
       do {
         result = with.search(search, sink);
