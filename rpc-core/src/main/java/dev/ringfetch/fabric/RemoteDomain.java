@@ -147,6 +147,9 @@ public interface RemoteDomain extends AutoCloseable {
   /**
    * Returns whether the peer has revoked the admission or closed the domain, memory was taken away,
    * or this side has closed. What was loaded before a call that returns false was granted.
+   *
+   * @throws InternalError that of memory from which this thread has loaded and which it has not
+   *     verified; it says nothing about the admission.
    */
   boolean isRevoked();
 

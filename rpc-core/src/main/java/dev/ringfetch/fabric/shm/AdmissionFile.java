@@ -86,9 +86,40 @@ final class AdmissionFile {
    * @param region the mapped file.
    */
   record MappedAdmission(MemoryRegion region) {
-    /** Returns whether the admission is open; the caller verifies the region. */
+    /**
+     * Returns whether the admission is open: not if its page was taken away.
+     *
+     * @throws InternalError that of other memory, from which this thread has loaded before.
+     */
     boolean isOpen() {
+      try {
+        if (isWordOpen()) {
+          return true;
+        }
+        region.verify();
+      } catch (InternalError e) { // perhaps before the check
+        MemoryFaults.absorb(region, e);
+        if (isStillOpen()) {
+          throw e;
+        }
+      }
+      return false;
+    }
+
+    private boolean isWordOpen() {
       return region.getLongAcquire(WORD_OFFSET) == OPEN;
+    }
+
+    /** Looks again when no error of another look is left. */
+    private boolean isStillOpen() {
+      try {
+        final boolean isOpen = isWordOpen();
+        region.verify();
+        return isOpen;
+      } catch (InternalError e) {
+        MemoryFaults.absorb(region, e);
+        return false;
+      }
     }
   }
 }

@@ -301,23 +301,11 @@ final class ShmRemoteDomain implements RemoteDomain {
 
   @Override
   public boolean isRevoked() {
-    return ended || !isAdmitted();
-  }
-
-  /**
-   * A revoked admission stays so; the error of a page that was taken away is thrown and ends here.
-   */
-  private boolean isAdmitted() {
-    try {
-      if (admission.isOpen()) {
-        return true;
-      }
-      admission.region().verify();
-    } catch (InternalError e) { // perhaps before the check
-      MemoryFaults.absorb(admission.region(), e);
+    if (!ended && admission.isOpen()) {
+      return false;
     }
-    ended = true;
-    return false;
+    ended = true; // a revoked admission stays so
+    return true;
   }
 
   @Override
