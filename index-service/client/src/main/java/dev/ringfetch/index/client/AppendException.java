@@ -4,7 +4,8 @@ import io.grpc.Status;
 
 /**
  * The failure of an append of which the server has refused a record, for lack of memory for
- * example: the records before it are appended, and it and those behind it are not.
+ * example: the records before it are appended, and it and those behind it are not, unless {@link
+ * #isOutcomeUnknown}: then they may be.
  */
 public final class AppendException extends IndexException {
   private static final long serialVersionUID = 1;
@@ -12,7 +13,7 @@ public final class AppendException extends IndexException {
   private final transient Appended appended; // null after deserialization
 
   AppendException(Subject subject, Status status, Appended appended) {
-    super(subject, status, false);
+    super(subject, status, Failures.mayBeCarriedOut(status));
     this.appended = appended;
   }
 

@@ -108,11 +108,12 @@ public final class TopicLog {
       return request.toBuilder().setNumber(first).build();
     }
 
-    /** The status of a server that is stopping or overloaded. */
+    /** The status of a server that is stopping or overloaded, or knows the numbers no more. */
     @Override
     public Status failure(AppendResponse answer) {
       final Status status = status(answer);
-      return Failures.isLost(status) || Failures.isOverloaded(status) ? status : null;
+      final boolean isGone = Failures.isGone(status) && answer.getOffsetsCount() == 0;
+      return Failures.isLost(status) || Failures.isOverloaded(status) || isGone ? status : null;
     }
   }
 
@@ -133,7 +134,8 @@ public final class TopicLog {
       future.fail(new AppendException(subject, status(response), appended));
     } else if (count != request.getRecordsCount()) {
       final String counts = "offsets=" + count + " records=" + request.getRecordsCount();
-      future.fail(Failures.unexpected(subject, counts, null));
+      future.fail(
+          Failures.known(subject, Status.INTERNAL.withDescription(counts), true)); // or appended
     } else {
       future.succeed(appended);
     }
@@ -183,8 +185,15 @@ public final class TopicLog {
     int bytes = 0;
     while (entries.hasNext()) {
       final IndexEntry<Long, ByteString> entry = entries.next();
-      if (records.isEmpty() && entry.key() > from && from > 0) {
-        checkBegin(subject, from);
+      final long due = records.isEmpty() ? from : records.get(records.size() - 1).offset() + 1;
+      if (entry.key() > due && due > 0) {
+        final long first = first();
+        if (due < first && !records.isEmpty()) {
+          break; // those between were removed since: the next read tells
+        }
+        if (due < first) {
+          throw new OffsetOutOfRangeException(subject, due, first);
+        } // else there is only a gap, as behind a change of the leader
       }
       final TopicRecord record = record(subject, entry);
       records.add(record);
@@ -201,14 +210,6 @@ public final class TopicLog {
       throw new IllegalArgumentException("offset=" + offset + " is negative");
     }
     return offset;
-  }
-
-  /** Checks that there is only a gap at an offset, as behind a change of the leader. */
-  private void checkBegin(Subject subject, long offset) {
-    final long first = first();
-    if (offset < first) {
-      throw new OffsetOutOfRangeException(subject, offset, first);
-    }
   }
 
   private static TopicRecord record(Subject subject, IndexEntry<Long, ByteString> entry) {

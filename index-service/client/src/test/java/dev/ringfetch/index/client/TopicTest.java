@@ -16,6 +16,7 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -303,6 +304,43 @@ final class TopicTest extends TopicContract {
       }
       assertTrue(System.nanoTime() - endNs < 0);
     }
+  }
+
+  @Test
+  void aReadEndsWhereRecordsWereRemovedWithinIt() {
+    topics.create("pages", TopicOptions.partitions(1));
+    final TopicLog pages = topics.log("pages", 0);
+    pages.append(Collections.nCopies(1_000, ByteString.EMPTY)).join();
+    pages.append(Collections.nCopies(500, ByteString.EMPTY)).join();
+    final OrderedIndex<Long, ByteString> index =
+        client.ordered("topic.pages.0", BasicCodecs.OFFSET, Codec.byteString());
+    final AtomicInteger calls = new AtomicInteger();
+    withOther(
+        method -> {
+          if (method.equals("ScanPage") && calls.incrementAndGet() == 2) {
+            assertEquals(1_200, index.deleteRange(Range.lessThan(pages.first() + 1_200)));
+          }
+          return null;
+        },
+        other -> {
+          final TopicLog log = other.topics().log("pages", 0);
+          final List<TopicRecord> records = log.read(1, 1_500, 1 << 20);
+          assertEquals(1_000, records.size());
+          final long next = records.get(999).offset() + 1;
+          assertEquals(
+              next + 200,
+              assertThrows(OffsetOutOfRangeException.class, () -> log.read(next, 1, 1)).first());
+        });
+  }
+
+  @Test
+  void anAppendOfUnknownOutcomeSaysSo() {
+    final Subject subject = new Subject(Operation.APPEND, "topic.t.0", null);
+    for (final Status status : List.of(Status.UNKNOWN, Status.DATA_LOSS, Status.UNAVAILABLE)) {
+      assertTrue(new AppendException(subject, status, Appended.NONE).isOutcomeUnknown());
+    }
+    assertFalse(
+        new AppendException(subject, Status.RESOURCE_EXHAUSTED, Appended.NONE).isOutcomeUnknown());
   }
 
   @Test

@@ -97,6 +97,9 @@ final class KernelCall implements KernelReader {
 
   /** Runs the kernel on a thread that may wait. */
   void run() {
+    if (signals.isCancelled()) {
+      return; // while it waited for its turn
+    }
     waits = true;
     again = false;
     stop = null;

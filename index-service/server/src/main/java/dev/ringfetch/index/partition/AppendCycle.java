@@ -25,18 +25,25 @@ import org.jspecify.annotations.Nullable;
  * <p>Used by the owner alone.
  */
 final class AppendCycle extends ExpiryCycle {
+  /** Bytes of records at which a cycle ends its removals: it has read them all. */
+  private static final int STEP_BYTES = 1 << 20;
+
   private final EntryStore store;
   private final Appends limits;
   private final EntryWalk walk = new EntryWalk(); // stands behind the following record
-  private @Nullable Entry oldest; // of the records that are not being removed; null: unknown
-  private @Nullable Entry following; // behind the oldest one; null: unknown
+  private @Nullable Kept oldest; // of the records that are not being removed; null: unknown
+  private @Nullable Kept following; // behind the oldest one; null: unknown
   private ByteString removed = ByteString.EMPTY; // key of the last removal, perhaps of a client
   private long excess; // bytes that the present round still has to remove
   private long seenBytes; // of the store, when the last work began
   private boolean hasNewestTime; // true once the time goes on from that of the newest record
   private boolean due;
-  private boolean isRefused; // the last removal, by the log, which has no room now
+  private boolean
+      isRefused; // the next removal, by the log without room, or for a deletion before it
   private boolean isSet; // true while a wake-up is set
+
+  /** A record that is kept, without its bytes: there are many partitions. */
+  private record Kept(ByteString key, long timeMs, int valueLength) {}
 
   AppendCycle(EntryStore store, TimeSource time, Appends limits) {
     super(Objects.requireNonNull(store.expiry(), "the store keeps no deadlines"), time);
@@ -80,12 +87,22 @@ final class AppendCycle extends ExpiryCycle {
       excess = limits.getRetentionBytes() == 0 ? 0 : seenBytes - limits.getRetentionBytes();
     }
     int left = LIMIT;
+    int bytes = 0;
     while (left > 0 && hasTwo() && isDue(oldest) && cycle.mayRemove()) {
+      if (store.version(following.key) == 0) { // a client has removed it
+        following = null;
+        continue;
+      }
+      if (cycle.isChanging(following.key) && cycle.isChanging(store.last().getKey())) {
+        isRefused = true; // clients remove all that is behind the oldest: it may be the newest
+        return;
+      }
       if (!remove(oldest, cycle)) {
         isRefused = true;
         return;
       }
-      left--;
+      bytes += oldest.valueLength;
+      left = bytes < STEP_BYTES ? left - 1 : 0;
       oldest = following;
       following = null;
     }
@@ -99,32 +116,34 @@ final class AppendCycle extends ExpiryCycle {
     return following != null;
   }
 
-  private @Nullable Entry next() {
+  private @Nullable Kept next() {
     store.step(walk);
     final Entry next = walk.entries().isEmpty() ? null : walk.entries().get(0);
     walk.clear();
-    return next;
+    return next == null
+        ? null
+        : new Kept(next.getKey(), AppendDescriptor.time(next.getValue()), next.getValue().size());
   }
 
-  private boolean isDue(Entry record) {
+  private boolean isDue(Kept record) {
     return excess > 0 || leftMs(record) <= 0;
   }
 
   /** How long a record is still to be kept. */
-  private long leftMs(Entry record) {
+  private long leftMs(Kept record) {
     return limits.getRetentionMs() == 0
         ? Long.MAX_VALUE
-        : AppendDescriptor.time(record.getValue()) + limits.getRetentionMs() - time();
+        : record.timeMs + limits.getRetentionMs() - time();
   }
 
   /** Removes a record, unless a client does or has; returns false if the log refuses it. */
-  private boolean remove(Entry record, WriteCycle cycle) {
-    final ByteString key = record.getKey();
+  private boolean remove(Kept record, WriteCycle cycle) {
+    final ByteString key = record.key;
     if (store.version(key) != 0) {
       if (!cycle.isChanging(key) && !cycle.appendRemoval(new Write(NOBODY).expire(key))) {
         return false;
       }
-      final long length = BlockDescriptor.length(key.size(), record.getValue().size(), false);
+      final long length = BlockDescriptor.length(key.size(), record.valueLength, false);
       excess -= SizeClasses.length(SizeClasses.of((int) length));
       removed = key;
     }

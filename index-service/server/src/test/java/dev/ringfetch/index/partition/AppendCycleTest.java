@@ -227,6 +227,47 @@ final class AppendCycleTest {
   }
 
   @Test
+  void theNewestRecordStaysThoughAClientDeletesTheOneBehindIt() {
+    open(late, 100, 0);
+    append(2);
+    late.commitAll();
+    time.passSlowly(50); // both are looked at
+    partition.submit(new Write(write -> {}).delete(AppendDescriptor.key(2)));
+    time.passSlowly(200); // the first one is due before the deletion is committed
+    assertEquals(0, removals());
+    late.commitAll();
+    time.passSlowly(200);
+    late.commitAll();
+    assertEquals(List.of(1L), offsets());
+    append(2);
+    late.commitAll();
+    time.passSlowly(200);
+    late.commitAll();
+    assertEquals(1, offsets().size());
+    assertEquals(2, removals());
+  }
+
+  @Test
+  void aCycleReadsFewBytes() {
+    open(late, 100, 0);
+    final ByteString large = ByteString.copyFrom(new byte[400_000]);
+    final PutBatch batch = new PutBatch(answered -> {});
+    for (int i = 0; i < 20; i++) {
+      batch.append(partition, large);
+    }
+    batch.submit();
+    late.commitAll();
+    time.pass(500);
+    late.commitAll();
+    partition.submit(new Write(write -> {}).read(AppendDescriptor.key(1)));
+    while (late.committedRecords() < late.records().size()) {
+      late.commitAll();
+    }
+    assertEquals(19, removals());
+    assertEquals(1, offsets().size());
+  }
+
+  @Test
   void aCycleRemovesFew() {
     open(late, 100, 0);
     append(200);
