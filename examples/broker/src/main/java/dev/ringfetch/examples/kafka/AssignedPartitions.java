@@ -38,9 +38,6 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
   /** Of a call on behalf of a poll, which tries again in the next round. */
   static final Duration READ_LIMIT = Duration.ofSeconds(1);
 
-  /** The position in a partition that is empty and new. */
-  private static final long BEGIN = 1;
-
   private static final Logger LOGGER = System.getLogger(RingConsumer.class.getName());
 
   private final Topics topics;
@@ -228,7 +225,7 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
       reader.missed();
       return true;
     }
-    if (reader.isMissed() && reader.position() > BEGIN) {
+    if (reader.isMissed() && reader.position() > TopicLog.BEGIN) {
       createdAgain(place, reader);
       return false;
     }

@@ -38,7 +38,8 @@ record Call<Q, R>(
     return new Call<>(method, request, true, false, null);
   }
 
-  static <Q, R> Call<Q, R> writing(MethodDescriptor<Q, R> method, Q request, boolean repeatable) {
+  static <Q, R> Call<Q, R> unnumbered(
+      MethodDescriptor<Q, R> method, Q request, boolean repeatable) {
     return new Call<>(method, request, repeatable, false, null);
   }
 

@@ -127,25 +127,34 @@ final class DirectReads implements AutoCloseable {
    * count against the deadline of the run.
    */
   Reader borrow(OperationRun run) {
+    Reader reader = takeIdle();
+    if (reader == null && state == State.OPEN && reserve()) {
+      reader = open(run);
+    }
+    if (reader != null) {
+      reader.reader.timeoutNs(run.timeoutNs());
+    }
+    return reader;
+  }
+
+  private Reader takeIdle() {
     final int home = home();
     for (int i = 0; i < LIMIT && state == State.OPEN; i++) {
       final int place = (home + i) % LIMIT;
       if (idle.get(place) != null) {
         final Reader reader = idle.getAndSet(place, null);
         if (reader != null) {
-          reader.reader.timeoutNs(run.timeoutNs());
           return reader;
         }
       }
     }
-    return state == State.OPEN && reserve() ? open(run) : null;
+    return null;
   }
 
   private Reader open(OperationRun run) {
     boolean done = false;
     try {
       final Reader reader = new Reader(DirectReader.open(channel, index, context));
-      reader.reader.timeoutNs(run.timeoutNs());
       run.extend();
       done = true;
       return reader;

@@ -174,7 +174,7 @@ public final class IndexClient implements AutoCloseable {
   boolean create(CreateIndexRequest wanted) {
     return run(
             new Subject(Operation.CREATE, wanted.getIndex(), null),
-            Call.writing(
+            Call.unnumbered(
                 IndexAdminGrpc.getCreateIndexMethod(), wanted, true)) // the second one finds it
         .getCreated();
   }
@@ -217,7 +217,7 @@ public final class IndexClient implements AutoCloseable {
     final DropIndexResponse response =
         run(
             new Subject(Operation.DROP, checkName(name), null),
-            Call.writing(
+            Call.unnumbered(
                 IndexAdminGrpc.getDropIndexMethod(),
                 DropIndexRequest.newBuilder().setIndex(name).setIncarnation(incarnation).build(),
                 incarnation != 0)); // a repeat drops no later one

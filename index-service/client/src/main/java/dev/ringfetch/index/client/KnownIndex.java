@@ -38,7 +38,7 @@ final class KnownIndex {
       return;
     }
     try {
-      created(calls.call(run, create()));
+      exists(calls.call(run, create()).getIncarnation());
     } catch (IndexException e) {
       if (!isOfOtherKind(e)) {
         throw e;
@@ -58,7 +58,7 @@ final class KnownIndex {
         future,
         create(),
         response -> {
-          created(response);
+          exists(response.getIncarnation());
           next.run();
         },
         failure -> {
@@ -78,7 +78,7 @@ final class KnownIndex {
   }
 
   private Call<CreateIndexRequest, CreateIndexResponse> create() {
-    return Call.writing(
+    return Call.unnumbered(
         IndexAdminGrpc.getCreateIndexMethod(),
         CreateIndexRequest.newBuilder().setIndex(name).setKind(kind).build(),
         true);
@@ -105,10 +105,6 @@ final class KnownIndex {
   private void exists(long found) {
     latest = found; // first: where the other is known, this is
     incarnation = found;
-  }
-
-  private void created(CreateIndexResponse response) {
-    exists(response.getIncarnation());
   }
 
   /**

@@ -77,15 +77,14 @@ final class RepeatedWrites {
           if (!isNumbered(known)) {
             return callOnce(run, call, known);
           }
-          if (known.latest() == 0 && !call.creating()) { // numbers are of an index
+          if (known.latest() != 0) {
+            takeNumbers(write);
+          } else if (!call.creating()) { // numbers are of an index
             known.answered(incarnation(calls.call(run, known.describe())));
             if (known.latest() == 0) {
               return call.withoutIndex();
             }
-          }
-          if (known.latest() != 0) {
-            takeNumbers(write);
-          }
+          } // else it was dropped meanwhile, and is created again
         }
         answer = write.hasNumbers() ? attempt(write) : null;
       }

@@ -17,8 +17,8 @@ import java.util.stream.Collectors;
  * endian, and the metadata in UTF-8. The counter <code>{GROUP}/generation</code> fences commits:
  * whoever keeps the members of a group adds 1 to it when they change, in the same transaction. A
  * program that stores its results under keys with the group's tag in this index commits them
- * together with the offsets, by a transaction of {@link #index}. A key that reads as that of a
- * commit ends with its topic.
+ * together with the offsets, by a transaction of {@link #index}. Its keys must not have the form of
+ * a commit's: {@link Topics#delete} removes all that have it.
  *
  * <p>Safe for use by many threads.
  */

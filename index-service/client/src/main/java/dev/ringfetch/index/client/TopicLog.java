@@ -28,8 +28,8 @@ public final class TopicLog {
   /** The most records of an append. */
   public static final int MAX_RECORDS = PutAll.BATCH_ENTRIES;
 
-  /** Offset at which an empty partition begins and ends. */
-  private static final long EMPTY = 1;
+  /** The offset of the next record of a partition that is empty and new. */
+  public static final long BEGIN = 1;
 
   private final OrderedIndex<Long, ByteString> index;
 
@@ -143,13 +143,13 @@ public final class TopicLog {
 
   /** Offset of the first record, or of the next one if the partition is empty and new. */
   public long first() {
-    return first(index.keys(Range.all())).orElse(EMPTY);
+    return first(index.keys(Range.all())).orElse(BEGIN);
   }
 
   /** Offset behind the last record: each later record has this one or a greater one. */
   public long end() {
     final OptionalLong last = first(index.keys(Range.all()).reverse());
-    return last.isEmpty() ? EMPTY : last.getAsLong() + 1;
+    return last.isEmpty() ? BEGIN : last.getAsLong() + 1;
   }
 
   /** Counts the records from an offset on: what a reader who stands there has still to read. */
@@ -187,13 +187,13 @@ public final class TopicLog {
       final IndexEntry<Long, ByteString> entry = entries.next();
       final long due = records.isEmpty() ? from : records.get(records.size() - 1).offset() + 1;
       if (entry.key() > due && due > 0) {
-        final long first = first();
-        if (due < first && !records.isEmpty()) {
+        final long first = first(); // at due or before where there is only a gap
+        if (due < first) {
+          if (records.isEmpty()) {
+            throw new OffsetOutOfRangeException(subject, due, first);
+          }
           break; // those between were removed since: the next read tells
         }
-        if (due < first) {
-          throw new OffsetOutOfRangeException(subject, due, first);
-        } // else there is only a gap, as behind a change of the leader
       }
       final TopicRecord record = record(subject, entry);
       records.add(record);

@@ -10,14 +10,8 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.Timestamp;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexDescription;
-import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
-import io.grpc.CallOptions;
-import io.grpc.Channel;
-import io.grpc.ClientCall;
-import io.grpc.ClientInterceptor;
 import io.grpc.ManagedChannel;
-import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -632,17 +626,13 @@ final class HashIndexTest {
           final AtomicInteger openings = new AtomicInteger();
           final ManagedChannel channel =
               server.channel(
-                  new ClientInterceptor() {
-                    @Override
-                    public <Q, R> ClientCall<Q, R> interceptCall(
-                        MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
-                      if (method.equals(IndexGrpc.getOpenClientMethod())
-                          && openings.getAndIncrement() == 0) {
-                        dropByAnother();
-                      }
-                      return next.newCall(method, options);
-                    }
-                  });
+                  new CallSteps(
+                      method -> {
+                        if (method.equals("OpenClient") && openings.getAndIncrement() == 0) {
+                          dropByAnother();
+                        }
+                        return null;
+                      }));
           try (IndexClient other = server.builder(channel).build()) {
             write.accept(other.hash(index.name(), Codec.string(), Codec.int64()));
           } finally {

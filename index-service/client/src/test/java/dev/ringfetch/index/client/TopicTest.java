@@ -7,13 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.client.TopicCommits.Commit;
-import io.grpc.CallOptions;
-import io.grpc.Channel;
-import io.grpc.ClientCall;
-import io.grpc.ClientInterceptor;
 import io.grpc.ManagedChannel;
-import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -42,45 +36,8 @@ final class TopicTest extends TopicContract {
     return Access.RPC;
   }
 
-  /** An interceptor that runs a step before each call, which fails if the step has a status. */
-  private static ClientInterceptor before(Function<String, Status> step) {
-    return new ClientInterceptor() {
-      @Override
-      public <Q, R> ClientCall<Q, R> interceptCall(
-          MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
-        final Status refused = step.apply(method.getBareMethodName());
-        return refused == null ? next.newCall(method, options) : new RefusedCall<>(refused);
-      }
-    };
-  }
-
-  private static final class RefusedCall<Q, R> extends ClientCall<Q, R> {
-    private final Status status;
-
-    RefusedCall(Status status) {
-      this.status = status;
-    }
-
-    @Override
-    public void start(Listener<R> listener, Metadata headers) {
-      listener.onClose(status, new Metadata());
-    }
-
-    @Override
-    public void request(int count) {}
-
-    @Override
-    public void cancel(String message, Throwable cause) {}
-
-    @Override
-    public void halfClose() {}
-
-    @Override
-    public void sendMessage(Q message) {}
-  }
-
   private void withOther(Function<String, Status> step, Consumer<IndexClient> action) {
-    final ManagedChannel channel = server.channel(before(step));
+    final ManagedChannel channel = server.channel(new CallSteps(step));
     try (IndexClient other = server.builder(channel).build()) {
       action.accept(other);
     } finally {

@@ -7,7 +7,6 @@ import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.Transaction;
 import dev.ringfetch.index.partition.Write;
-import dev.ringfetch.index.partition.WriteKind;
 import dev.ringfetch.index.store.PartitionStore;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.StatusTexts;
@@ -64,16 +63,7 @@ public final class Outcomes {
                   + PartitionStore.MAX_COLLISION_BYTES
                   + " bytes, with this one there were "
                   + write.excess());
-      case Write.UNKNOWN ->
-          index.isDropped() && index.leadership().isOnly()
-              ? dropped(index)
-              : isReading(write)
-                  ? stopped()
-                  : write.client() == null
-                      ? unknown()
-                      : Status.UNAVAILABLE.withDescription(
-                          "writing ended: the write was carried out or not; send it again"
-                              + journalFailure());
+      case Write.UNKNOWN -> ended(index, write);
       case Write.ANSWER_TOO_LONG ->
           Status.RESOURCE_EXHAUSTED.withDescription(
               "the entries that the transaction reads are longer than an answer may be: limit="
@@ -85,6 +75,20 @@ public final class Outcomes {
               "another write had this number: number=" + write.number());
       default -> status(index, write.outcome());
     };
+  }
+
+  /** The status of a write that was under way when writing ended. */
+  private Status ended(ServedIndex index, Write write) {
+    if (index.isDropped() && index.leadership().isOnly()) {
+      return dropped(index);
+    }
+    if (write.isReading()) {
+      return stopped();
+    }
+    return write.client() == null
+        ? unknown()
+        : Status.UNAVAILABLE.withDescription(
+            "writing ended: the write was carried out or not; send it again" + journalFailure());
   }
 
   /** The status of a write that was not submitted, or of such an outcome that says all. */
@@ -184,12 +188,7 @@ public final class Outcomes {
                 + increment);
   }
 
-  /** Whether a write changes nothing, whatever it finds. */
-  static boolean isReading(Write write) {
-    return write instanceof Transaction whole ? whole.isReading() : write.kind() == WriteKind.READ;
-  }
-
-  /** The status of a write that was under way when writing ended. */
+  /** The status of a write without a number that was under way when writing ended. */
   public static Status unknown() {
     return Status.UNKNOWN.withDescription("writing ended: the write was carried out or not");
   }

@@ -50,8 +50,7 @@ public final class WriteCall<T> implements Write.Listener {
   private void answer(Write write, boolean leads) {
     try {
       if (!leads) {
-        throw (Outcomes.isReading(write) ? Outcomes.deposed(index) : Outcomes.dropped(index))
-            .asException();
+        throw (write.isReading() ? Outcomes.deposed(index) : Outcomes.dropped(index)).asException();
       }
       answer(responses, response.of(index, write));
     } catch (StatusException e) {

@@ -38,8 +38,7 @@ final class AppendCycle extends ExpiryCycle {
   private long seenBytes; // of the store, when the last work began
   private boolean hasNewestTime; // true once the time goes on from that of the newest record
   private boolean due;
-  private boolean
-      isRefused; // the next removal, by the log without room, or for a deletion before it
+  private boolean isRefused; // the next removal: the log has no room, or a deletion is under way
   private boolean isSet; // true while a wake-up is set
 
   /** A record that is kept, without its bytes: there are many partitions. */

@@ -84,11 +84,9 @@ public final class Transaction extends Write {
         .anyMatch(operation -> operation.hasPut() || operation.hasIncrement());
   }
 
-  /** Whether it changes nothing, whatever its comparisons say. */
+  @Override
   public boolean isReading() {
-    return Stream.of(then, otherwise)
-        .flatMap(Stream::of)
-        .allMatch(each -> each.kind() == WriteKind.READ);
+    return Stream.of(then, otherwise).flatMap(Stream::of).allMatch(Write::isReading);
   }
 
   /** The answer if there is no entry at all, and none is written. */

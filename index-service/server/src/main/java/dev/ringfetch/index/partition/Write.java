@@ -46,17 +46,12 @@ public sealed class Write extends Submission permits AppendWrite, Transaction {
   private boolean positive;
   private long version;
   private Entry entry;
-
-  /** Whether the record says that nothing was changed. */
-  private boolean unchanged;
+  private boolean unchanged; // as the record says
+  private boolean valueGone;
+  private ByteString answer; // the part that the outcome keeps for a repetition; empty if none
 
   /** Version found; of a range, the entries removed so far, at its end as the outcome has them. */
   private long detail;
-
-  private boolean valueGone;
-
-  /** The part of the answer that the outcome keeps for a repetition; empty if none. */
-  private ByteString answer;
 
   // The owner's.
   @Nullable Write nextRecord;
@@ -324,6 +319,11 @@ public sealed class Write extends Submission permits AppendWrite, Transaction {
   /** Number of the write. */
   public long number() {
     return number;
+  }
+
+  /** Whether it changes nothing, whatever it finds. */
+  public boolean isReading() {
+    return kind == WriteKind.READ;
   }
 
   /** Whether the write changes nothing, which its record says if it has a number. */

@@ -1,13 +1,12 @@
 package dev.ringfetch.index.store;
 
-import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.Reads;
 
 /**
  * Reads that count batches, which are round trips over a fabric that maps no memory, and their
  * READs, and how long all of them would take one after the other at the published rates of a card.
  */
-final class CountedReads implements Reads {
+final class CountedReads extends ForwardingReads {
   /** Of a ConnectX-3: a READ of one line, and READs that it serves. */
   static final double ROUND_TRIP_US = 1.8;
 
@@ -16,13 +15,12 @@ final class CountedReads implements Reads {
   /** Of its port, of 40 Gb/s. */
   private static final double BYTES_PER_US = 5000;
 
-  private final Reads memory;
   private long batches;
   private long reads;
   private long bytes;
 
   CountedReads(Reads memory) {
-    this.memory = memory;
+    super(memory);
   }
 
   void reset() {
@@ -45,45 +43,20 @@ final class CountedReads implements Reads {
   }
 
   @Override
-  public void begin() {
-    memory.begin();
-  }
-
-  @Override
   public int add(long address, int length) {
     reads++;
     bytes += length;
-    return memory.add(address, length);
+    return super.add(address, length);
   }
 
   @Override
   public int execute() {
     batches++;
-    return memory.execute();
-  }
-
-  @Override
-  public MemoryRegion region(int number) {
-    return memory.region(number);
-  }
-
-  @Override
-  public int offset(int number) {
-    return memory.offset(number);
-  }
-
-  @Override
-  public int segmentShift() {
-    return memory.segmentShift();
+    return super.execute();
   }
 
   @Override
   public boolean ordered() {
     return false;
-  }
-
-  @Override
-  public void verify() {
-    memory.verify();
   }
 }

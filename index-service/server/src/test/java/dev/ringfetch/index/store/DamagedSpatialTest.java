@@ -393,20 +393,19 @@ class DamagedSpatialTest {
       };
 
   /** Reads of memory of which some, from a load on, is not there until the reader learns of it. */
-  private static final class FaultyReads implements Reads {
+  private static final class FaultyReads extends ForwardingReads {
     /** Pieces at the begin of a batch: the gate and the open word. */
     private static final int GATE_PIECES = 2;
 
     private static final MemoryRegion ZEROS = new DirectRegion(SEGMENT_LENGTH);
 
-    private final Reads reads;
     private final boolean isLate;
     private int left;
     private boolean isPending;
     boolean hasFailed;
 
     FaultyReads(Reads reads, int load, boolean isLate) {
-      this.reads = reads;
+      super(reads);
       this.isLate = isLate;
       left = load;
     }
@@ -414,7 +413,7 @@ class DamagedSpatialTest {
     @Override
     public MemoryRegion region(int number) {
       if (number < GATE_PIECES) {
-        return reads.region(number);
+        return super.region(number);
       }
       if (--left == 0) {
         hasFailed = true;
@@ -423,7 +422,7 @@ class DamagedSpatialTest {
           verify();
         }
       }
-      return isPending ? ZEROS : reads.region(number);
+      return isPending ? ZEROS : super.region(number);
     }
 
     @Override
@@ -432,31 +431,6 @@ class DamagedSpatialTest {
         isPending = false;
         throw new InternalError("a fault of memory");
       }
-    }
-
-    @Override
-    public void begin() {
-      reads.begin();
-    }
-
-    @Override
-    public int add(long address, int length) {
-      return reads.add(address, length);
-    }
-
-    @Override
-    public int execute() {
-      return reads.execute();
-    }
-
-    @Override
-    public int offset(int number) {
-      return reads.offset(number);
-    }
-
-    @Override
-    public int segmentShift() {
-      return reads.segmentShift();
     }
 
     @Override

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.hunt.Rounds;
 import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.layout.EntrySink;
@@ -557,8 +556,7 @@ class InterleavedSpatialTest {
   }
 
   /** Reads that do something before each batch in which they read some memory, with its number. */
-  private final class Before implements Reads {
-    private final Reads reads = logged.liveReads();
+  private final class Before extends ForwardingReads {
     private final long from;
     private final long length;
     private final IntConsumer action;
@@ -566,20 +564,16 @@ class InterleavedSpatialTest {
     private boolean isThere;
 
     Before(long from, long length, IntConsumer action) {
+      super(logged.liveReads());
       this.from = from;
       this.length = length;
       this.action = action;
     }
 
     @Override
-    public void begin() {
-      reads.begin();
-    }
-
-    @Override
     public int add(long address, int bytes) {
       isThere |= address >= from && address < from + length;
-      return reads.add(address, bytes);
+      return super.add(address, bytes);
     }
 
     @Override
@@ -588,32 +582,7 @@ class InterleavedSpatialTest {
         action.accept(++times);
       }
       isThere = false;
-      return reads.execute();
-    }
-
-    @Override
-    public MemoryRegion region(int number) {
-      return reads.region(number);
-    }
-
-    @Override
-    public int offset(int number) {
-      return reads.offset(number);
-    }
-
-    @Override
-    public int segmentShift() {
-      return reads.segmentShift();
-    }
-
-    @Override
-    public boolean ordered() {
-      return reads.ordered();
-    }
-
-    @Override
-    public void verify() {
-      reads.verify();
+      return super.execute();
     }
   }
 

@@ -5,11 +5,10 @@ import dev.ringfetch.index.layout.Reads;
 import java.util.Queue;
 
 /** Reads that run a step of a script, if one is left, before the loads of each batch. */
-final class ScriptedReads implements Reads {
+final class ScriptedReads extends ForwardingReads {
   /** Pieces at the begin of a batch: the gate and the open word. */
   private static final int GATE_PIECES = 2;
 
-  private final Reads reads;
   private final Queue<Runnable> script;
   private final boolean ordered;
   private final boolean stepsAtPieces;
@@ -28,7 +27,7 @@ final class ScriptedReads implements Reads {
 
   /** Creates reads that run a step before they show a piece, too, if that is wanted. */
   ScriptedReads(Reads reads, Queue<Runnable> script, boolean ordered, boolean stepsAtPieces) {
-    this.reads = reads;
+    super(reads);
     this.script = script;
     this.ordered = ordered;
     this.stepsAtPieces = stepsAtPieces;
@@ -37,7 +36,7 @@ final class ScriptedReads implements Reads {
   @Override
   public int execute() {
     step();
-    return reads.execute();
+    return super.execute();
   }
 
   private void step() {
@@ -47,40 +46,15 @@ final class ScriptedReads implements Reads {
   }
 
   @Override
-  public void begin() {
-    reads.begin();
-  }
-
-  @Override
-  public int add(long address, int length) {
-    return reads.add(address, length);
-  }
-
-  @Override
   public MemoryRegion region(int number) {
     if (stepsAtPieces && number >= GATE_PIECES) {
       step();
     }
-    return reads.region(number);
-  }
-
-  @Override
-  public int offset(int number) {
-    return reads.offset(number);
-  }
-
-  @Override
-  public int segmentShift() {
-    return reads.segmentShift();
+    return super.region(number);
   }
 
   @Override
   public boolean ordered() {
     return ordered;
-  }
-
-  @Override
-  public void verify() {
-    reads.verify();
   }
 }
